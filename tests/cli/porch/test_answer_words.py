@@ -126,6 +126,18 @@ def test_words_that_are_no_answer_to_a_gate_leave_it_open(desk: "Desk", word: st
     assert desk.status()["gates"]["ready"]["status"] == "pending"
 
 
+@pytest.mark.parametrize("phase, agents", CASES[1:2])
+def test_an_answer_that_a_question_does_not_have_is_answered_with_those_it_has(
+    desk: "Desk", phase: dict[str, Any], agents: dict[str, Any]
+) -> None:
+    desk.begin(phase, agents=agents, code=3)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    said = desk.porch("approve", "1", code=1).err
+    assert "'approved' is not a possible answer to" in said
+    for option in asked["options"]:
+        assert f"`{option['command']}`" in said
+
+
 @pytest.mark.parametrize("phase, agents", CASES, ids=["question", "failure", "gate"])
 def test_the_commands_that_pending_prints_give_the_answers_that_it_names(
     desk: "Desk", phase: dict[str, Any], agents: dict[str, Any]

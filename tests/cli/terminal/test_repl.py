@@ -64,7 +64,7 @@ def test_an_approval_is_for_what_was_shown(desk: "Desk", open_: "Open") -> None:
     terminal.until("+changed behind the viewer's back")
     terminal.type("approve\r")  # by now it was seen, but not accepted
     terminal.until("changed since porch asked")
-    terminal.until("approve 0001 ready --accept-changes")
+    terminal.until("approve ready --accept-changes")
     assert status_of(desk) == "pending"
     desk.write("codev/projects/0001-x/text.md", "changed once more\n")
     terminal.type("approve --accept-changes\r")
@@ -87,9 +87,12 @@ def test_a_word_behind_approve_names_a_gate_or_nothing_is_approved(
     terminal.until("did you mean 'ready'? waiting now: ready")
     terminal.type("approve published\r")
     terminal.until("published is not waiting for an answer")
-    terminal.type("reject too vague\r")
-    terminal.until("the following arguments are required: --reason")
+    terminal.type("reject published too early\r")
+    terminal.until("published is not waiting for an answer")
     assert not desk.facts("WishTaken")
+    terminal.type("reject too vague\r")
+    terminal.until("too vague; next: write, attempt 2")
+    terminal.until("waiting for your approval: ready")
     terminal.type("porch approve 0001 ready\r")
     terminal.until("waiting for your approval: published")
     terminal.type("approve ready\r")
@@ -98,6 +101,7 @@ def test_a_word_behind_approve_names_a_gate_or_nothing_is_approved(
     assert terminal.leave() == 0
     wishes = [fact["wish"] for fact in desk.facts("WishTaken")]
     assert [(w["data"]["name"], w.get("text", "")) for w in wishes] == [
+        ("ready", "too vague"),
         ("ready", ""),
         ("published", "as agreed"),
     ]
@@ -122,12 +126,15 @@ def test_k1_the_live_view_shows_the_difference_and_notices_files_that_are_put_ba
 
 def test_a_question_is_shown_and_answered(desk: "Desk", open_: "Open") -> None:
     blocked = [{"signal": "BLOCKED", "reason": "Which database?"}, {}]
-    terminal = open_(*begin(desk, PUBLISH, agents={"publish": blocked}))
+    terminal = open_(*begin(desk, PUBLISH, agents={"publish": blocked}), columns=120)
     terminal.until("Which database?")
     terminal.until('answer blocked:publish "..."')
+    terminal.type("approve\r")
+    terminal.until("'approved' is not a possible answer to blocked:publish")
+    terminal.until('possible: answer blocked:publish "..."; ')
+    terminal.type("answer\r")
+    terminal.until('give a text: answer blocked:publish "..."')
     terminal.type("answer use SQLite\r")
-    terminal.until("use is not waiting for an answer")
-    terminal.type("answer blocked:publish use SQLite\r")
     assert terminal.leave() == 0
     assert "0001-x is complete" in terminal.text
     assert "> use SQLite\n" in desk.prompts()[1]

@@ -2,7 +2,12 @@
 
 import pytest
 
-from porch.cli.terminal.typed_request import TypedRequest, parse_typed_line
+from porch.cli.terminal.typed_request import (
+    TypedRequest,
+    add_only_decision,
+    parse_typed_line,
+    use_prompt_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,3 +47,32 @@ def test_a_line_becomes_the_words_of_a_command(line: str, expected: TypedRequest
 )
 def test_a_line_that_is_no_command_says_so(line: str, word: str) -> None:
     assert word in parse_typed_line(line).trouble
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("answer EUR", ["q", "EUR"]),
+        ("answer EUR and USD", ["q", "EUR", "and", "USD"]),
+        ("answer q EUR", ["q", "EUR"]),
+        ("answer q", ["q"]),
+        ("answer", ["q"]),
+        ("answer --option stopped", ["q", "--option", "stopped"]),
+        ("reject too vague", ["--reason=too vague"]),
+        ("reject q too vague", ["q", "--reason=too vague"]),
+        ("reject q", ["q"]),
+        ("reject --reason 'too vague'", ["--reason", "too vague"]),
+        ("approve banana", ["banana"]),
+    ],
+)
+def test_where_one_decision_is_open_its_name_may_be_left_out(
+    line: str, expected: list[str]
+) -> None:
+    said = parse_typed_line(line)
+    assert add_only_decision(said.verb, said.words, "q", "q".__eq__) == expected
+
+
+def test_advice_of_commands_is_given_in_the_words_of_the_prompt() -> None:
+    told = 'type `porch answer 0001 q "..."`; `porch pending 0001` and `porch pending` show more'
+    assert use_prompt_words(told) == 'type `answer q "..."`; `view` and `view` show more'
+    assert use_prompt_words("porch reject '1 a' g; porch resume 1") == "reject g; porch resume 1"

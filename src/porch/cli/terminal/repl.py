@@ -3,7 +3,8 @@
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -25,8 +26,11 @@ from porch.cli.terminal.typed_request import (
     DECIDING,
     HELP,
     TypedRequest,
+    add_only_decision,
     complete_line,
     parse_typed_line,
+    shorten_command,
+    use_prompt_words,
 )
 from porch.cli.terminal_width import terminal_style
 from porch.cli.verbs import CliCommand
@@ -45,7 +49,7 @@ from porch.run.pinned_settings import read_pinned_settings
 from porch.run.settings import Settings, load_settings
 from porch.run.verbs import decide, overview
 from porch.run.verbs.launch import DriveResult, DriveWatch
-from porch.run.verbs.read_run import read_run
+from porch.run.verbs.read_run import ReadRun, read_run
 from porch.run.verbs.run_lookup import find_run
 from porch.store import inbox
 from porch.store.where import ProjectPaths
@@ -182,7 +186,7 @@ class Repl:
     def _complain(self, error: PorchError) -> None:
         for each in error.findings:
             self._screen.say("\n".join(f"  {line}" for line in each.message.split("\n")))
-            self._screen.say(f"  {each.fix}" if each.fix else "")
+            self._screen.say(f"  {use_prompt_words(each.fix)}" if each.fix else "")
 
     def _do(self, state: RunState, verb: str, file: str) -> None:
         match verb:
@@ -225,10 +229,12 @@ class Repl:
 
     def _decide(self, state: RunState, said: TypedRequest) -> None:
         """As the command of this name would; only nobody waits here until the wish is answered."""
-        run = state.run.name
-        argv = [said.verb, *said.words] if said.names_run else [said.verb, run, *said.words]
+        run, found = state.run.name, read_run(self._where, state.run.name)
+        argv = [said.verb, *said.words]
+        if not said.names_run:
+            argv = [said.verb, run, *self._name_only_decision(found, said)]
         command = CliCommand(said.verb, "", lambda _: View(), ARGUMENTS[said.verb])
-        args, found = read_command_arguments("porch", command, argv), read_run(self._where, run)
+        args = read_command_arguments("porch", command, argv)
         if said.names_run and find_run(self._where, args.id) != run:
             raise UsageError(
                 f"this prompt is for {run}, not for {args.id}", fix="type it in another terminal"
@@ -239,11 +245,19 @@ class Repl:
         decision = decide.find_asked_decision(found, name)
         if decision is None:
             told = decide.answer_nothing_asked(self._where, found, name, request)
-            self._screen.say(f"  {told.message}")
+            self._screen.say(f"  {use_prompt_words(told.message)}")
             return
         for note in decide.check_answer(self._where, found, decision, request):
             self._screen.say(f"  {note}")
         self._leave(state, decide.make_answer(self._where, found, decision, request))
+
+    def _name_only_decision(self, found: ReadRun, said: TypedRequest) -> Sequence[str]:
+        only = decide.find_asked_decision(found, "")
+        if only is None:
+            return said.words
+        return add_only_decision(
+            said.verb, said.words, only.name, partial(decide.is_decision_name, found)
+        )
 
     def _explain_refusal(self, state: RunState, fact: WishRefused) -> None:
         """An approval of files that changed: the difference is shown, and can then be accepted."""
@@ -255,6 +269,13 @@ class Repl:
         error = decide.find_file_refusal(self._where, found, decision, wish)
         if error is not None:
             self._complain(error)
+            return
+        shown = [each for each in self._list_decisions(state) if each["name"] == decision.name]
+        options = [option for each in shown for option in each["options"]]
+        if fact.wish.exit not in [option["answer"] for option in options]:
+            is_only = len(state.decisions) == 1
+            typed = [shorten_command(option["command"], is_only) for option in options]
+            self._screen.say(f"  possible: {'; '.join(typed)}")
 
     def _leave(self, state: RunState, wish: Mapping[str, object]) -> None:
         directory = os.path.join(self._where.run_dir(state.run.name), "inbox")

@@ -3,8 +3,9 @@
 The deciding ones are those of `porch`, with the same words: only the run need not be named.
 """
 
+import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -27,9 +28,10 @@ _OTHERS = (*READING, "stop", "quit", "help", "")
 HELP = """\
   approve [GATE] [--note "..."] [--override "REASON"] [--accept-changes]
   reject [GATE] --reason "..."
-  answer QUESTION "TEXT"
+  answer [QUESTION] "TEXT"
   answer NAME --option ANSWER ["REASON"]
   retry, skip --reason "..."
+  If one decision is open, answer and reject need no name: the words are the answer or the reason
   view [FILE]: read what you are asked about, then the question and every possible answer
   diff [FILE]: show what the run has changed so far
   log: show what happened; cost: show what it cost; status: show the status of the run
@@ -64,6 +66,33 @@ def shorten_command(command: str, is_only: bool) -> str:
     if is_only and verb in ("approve", "reject") and not command.count("'"):
         words = words[1:]
     return " ".join((verb, *words))
+
+
+_SHELL_COMMAND = re.compile(
+    r"porch (approve|reject|answer|retry|skip|log|status) (?:'[^']*'|[\w.:-]+)"
+)
+_SHELL_PENDING = re.compile(r"porch pending(?: \d[\w.:-]*)?")
+
+
+def use_prompt_words(advice: str) -> str:
+    """What a command advises, as it is typed here: without `porch` and without the run."""
+    return _SHELL_PENDING.sub("view", _SHELL_COMMAND.sub(r"\1", advice))
+
+
+def add_only_decision(
+    verb: str, words: Sequence[str], only: str, is_name: Callable[[str], bool]
+) -> list[str]:
+    """The words of a command, where one decision is open and people answer it without its name.
+
+    All words of `answer` are then the answer, and those of `reject` are the reason.
+    """
+    names_it = bool(words) and is_name(words[0])
+    if verb == "answer":
+        return [*words] if names_it else [only, *words]
+    is_reason = len(words) > names_it and not any(word.startswith("-") for word in words)
+    if verb == "reject" and is_reason:
+        return [*words[:names_it], f"--reason={' '.join(words[names_it:])}"]
+    return [*words]
 
 
 class TypedRequest(Struct, frozen=True):

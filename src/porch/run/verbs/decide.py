@@ -7,6 +7,7 @@ and then for those that this person was shown last (`shown_files`).
 """
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.next_step import describe_next_step
 from porch.run.verbs.read_run import ReadRun, read_run
-from porch.show.decision import format_answer, list_answerable, takes_text
+from porch.show.decision import format_answer, list_answerable, list_decisions, takes_text
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
@@ -195,10 +196,18 @@ def _refusal_error(
         fix = f"somebody else already answered; `porch log {run}` shows what was decided"
         return FailedError(what, fix, code="wish-refused")
     command = format_answer(found.definition.protocol, found.state, decision, wish["exit"])
-    again = f"answer it again: `{command}`; " if command else ""
+    again = f"answer it again: `{command}`; " if command else _list_possible(found, decision)
     return find_file_refusal(where, found, decision, wish) or FailedError(
         what, f"it is still waiting; {again}`porch pending` shows the answers", "wish-refused"
     )
+
+
+def _list_possible(found: ReadRun, decision: Decision) -> str:
+    """The commands of the answers that the question has."""
+    shown = list_decisions(found.definition.protocol, found.state)
+    asked = [each for each in shown if each["position"] == decision.position]
+    commands = [f"`{option['command']}`" for each in asked for option in each["options"]]
+    return f"possible: {', '.join(commands)}; " if commands else ""
 
 
 def find_file_refusal(
@@ -243,6 +252,14 @@ def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
         names = ", ".join(d.position for d in fits)
         raise UsageError(f"'{name}' matches several decisions", fix=f"use one of: {names}")
     return fits[0] if fits else None
+
+
+def is_decision_name(found: ReadRun, word: str) -> bool:
+    """Whether a word names a decision of this run, or is near to the name of one that waits."""
+    open_ = found.state.decisions.values()
+    names = {n for d in open_ for n in (d.name, d.position, d.position.rpartition("#")[0])}
+    known = names | set(_list_names(found.definition.protocol))
+    return word in known or bool(suggest_name(word, names))
 
 
 def answer_nothing_asked(
@@ -334,7 +351,8 @@ def choose_answer(
     if not option and not words:
         raise UsageError(
             "the answer is empty",
-            fix='give a text: porch answer ID NAME "..."; `porch pending` shows what is possible',
+            fix=f"give a text: porch answer {found.state.run.id or found.name} "
+            f'{shlex.quote(name)} "..."; `porch pending` shows what is possible',
         )
     human = _human_of(found, decision) if decision else None
     if human is None:
