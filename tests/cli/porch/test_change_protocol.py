@@ -192,3 +192,22 @@ def test_an_approval_that_ends_a_run_without_a_driver_says_how_it_is_merged(desk
     assert "porch finish 0001" in again
     assert "porch resume" not in again
     assert "merged into main" in told(desk.porch("resume", "1"))
+
+
+def test_an_approval_after_something_was_skipped_says_which_command_merges(desk: "Desk") -> None:
+    check = {"command": "test -e late.txt", "max_retries": 0}
+    gate = {"name": "go", "artifact": "@changes", "next": None}
+    agents = {
+        name: [{"write": {f"{file}.txt": "x\n"}}]
+        for name, file in (("one", "early"), ("two", "late"))
+    }
+    phases = ({"id": "one", "checks": {"unit": check}}, {"id": "two", "gate": gate})
+    desk.begin_in_worktree(*phases, agents=agents, top={"finish": "merge"})
+    desk.porch("skip", "1", "--reason", "later")
+    desk.porch("resume", "1", code=3)
+    command = "porch finish 0001 --merge --accept REASON"
+    asked = told(desk.porch("pending"))
+    assert f"merging then needs `{command}`, because one: unit failed" in asked
+    assert "merges into main" not in asked
+    assert "was not merged into main" in approve(desk)
+    assert "merged into main" in told(desk.porch(*command.split()[1:]))
