@@ -286,8 +286,8 @@ SETUP: tuple[Guard, ...] = (
     Guard(
         "a set-up trusts its settings only for a person",
         "cli/codev/setup.py",
-        "        if args.yes:\n            grant_requests(",
-        "        if True:\n            grant_requests(",
+        "        if args.yes or (is_asked and ",
+        "        if True or (is_asked and ",
         "test_without_a_person_nothing_that_needs_trust_is_trusted_or_run",
     ),
 )
