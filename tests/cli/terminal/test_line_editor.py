@@ -79,7 +79,11 @@ def test_up_and_down_go_through_what_was_typed(keys: tuple[str, ...], text: str)
         ("approve ", "approve ", ["spec_approval", "--note", "--override", "--accept-changes"]),
         ("approve s", "approve spec_approval ", []),
         ("approve --o", "approve --override ", []),
-        ("approve spec_approval --", "approve spec_approval --", ["--note", "--override", "--accept-changes"]),
+        (
+            "approve spec_approval --",
+            "approve spec_approval --",
+            ["--note", "--override", "--accept-changes"],
+        ),
         ("answer b", "answer blocked:plan ", []),
         ("answer blocked:plan --option s", "answer blocked:plan --option stopped ", []),
         ("answer x --option re", "answer x --option rejected ", []),
