@@ -86,6 +86,7 @@ def test_an_empty_directory_becomes_a_project_in_which_porch_runs(empty: Newcome
     assert "first commit, by Ann" in said
     assert sh(empty.root, "status", "--porcelain") == ""
     (empty.root / "codev" / "config.toml").write_text('[commands]\ntest = "true"\n')
+    sh(empty.root, "commit", "-qam", "a command")
     told = empty.porch("run", "spider", "0001", "--title", "kettle", "--no-claude", code=3)
     assert "specify_approval" in told
 
@@ -147,6 +148,7 @@ def test_the_hook_is_registered_and_tells_of_an_open_gate(empty: Newcomer) -> No
 
     assert (call().returncode, call().stdout) == (0, "")
     (empty.root / "codev" / "config.toml").write_text('[commands]\ntest = "true"\n')
+    sh(empty.root, "commit", "-qam", "a command")
     empty.porch("run", "spider", "0001", "--title", "kettle", "--no-claude", code=3)
     assert call().stdout == "Gate pending: 0001 specify_approval\n"
     # Exit code 2 would hold the prompt back; nothing that is wrong here may do that.
