@@ -124,6 +124,7 @@ class PhasesFile(Struct, frozen=True):
 
     name: str
     place: Place
+    finish_place: Place
     phases: tuple[Phase, ...]
     version: str = ""
     description: str = ""
@@ -136,4 +137,3 @@ class PhasesFile(Struct, frozen=True):
     protected: tuple[str, ...] = ()
     is_protecting: bool = False
     finish: Finish = ""
-    finish_place: Place | None = None

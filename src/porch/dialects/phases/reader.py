@@ -68,6 +68,7 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
     definition = PhasesFile(
         name=_read_name(form),
         place=root.place,
+        finish_place=form.place("finish"),
         phases=add_protected_checks(
             tuple(
                 replace(phase, is_end=True) if phase.id in ends and _is_idle(phase) else phase
@@ -89,7 +90,6 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
         protected=WORDS if protected is None and is_protecting else protected or (),
         is_protecting=is_protecting,
         finish=_read_finish(form),
-        finish_place=form.place("finish"),
     )
     return definition, config.prompts_dir
 

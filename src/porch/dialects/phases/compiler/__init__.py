@@ -88,8 +88,7 @@ def _is_too_long(definition: PhasesFile, findings: Findings) -> bool:
 
 
 def _build_protocol(definition: PhasesFile, atlas: PhaseLookup, draft: ProtocolDraft) -> Protocol:
-    if definition.finish_place is not None:
-        draft.places[FINISH] = definition.finish_place
+    draft.places[FINISH] = definition.finish_place
     blank = Protocol(
         definition.name,
         _initial_target(definition, atlas),
