@@ -100,6 +100,9 @@ def _agents_gate(scenes: Scenes, root: Path) -> None:
     """The same, before a gate."""
     gate = {"name": "go", "next": None, "artifacts": ["spec.md"]}
     _given_back(scenes, root, {"id": "one", "artifact": "spec.md", "gate": gate})
+    spec = root / "worktrees" / "p_0001_x" / "codev" / "projects" / "0001-x" / "spec.md"
+    spec.parent.mkdir(parents=True, exist_ok=True)
+    spec.write_text("# Specification\n\nSomebody is greeted.\n")
 
 
 def _agents_check(scenes: Scenes, root: Path) -> None:
